@@ -1,0 +1,132 @@
+//! Examples: transcripts written down beforehand, and whether a subject's answers are those.
+//!
+//! They stand in three places: in the rule book, in the suite's snapshots, and as vectors beside the spec. An example
+//! is about one rule, so the lines that only another rule is about are left open; see [`differs`].
+
+use crate::notation::Step;
+
+/// Whether the answers given to an example differ from those it shows, and how.
+///
+/// Only the lines that the rule is about count, and the order of `covered` for `result.covered-order` alone.
+pub fn differs(rule: &str, steps: &[Step], given: &[Vec<String>]) -> Option<Difference> {
+    steps.iter().zip(given).find_map(|(step, given)| {
+        let (shown, given_lines) = (counted(rule, &step.answer), counted(rule, given));
+        (shown != given_lines).then(|| Difference {
+            line: step.line.clone(),
+            expected: step.answer.clone(),
+            found: given.clone(),
+        })
+    })
+}
+
+/// The first operation whose answer isn't the one shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The operation
+    pub line: String,
+    /// The answer shown
+    pub expected: Vec<String>,
+    /// The answer given
+    pub found: Vec<String>,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "`{}`: expected `{}`, found `{}`",
+            self.line,
+            self.expected.join("; "),
+            self.found.join("; ")
+        )
+    }
+}
+
+/// Whether an answer says what a rule is about: numbers may be left out of one.
+pub fn speaks(rule: &str, given: &[Vec<String>]) -> bool {
+    let tells = |word: &str| given.iter().flatten().any(|line| line.starts_with(word));
+    match rule {
+        "result.saved" | "result.saved-signed" => tells("saved "),
+        "result.overshoot" => tells("overshoot "),
+        _ => true,
+    }
+}
+
+/// Whether the lines of a word are what a rule is about. How a pass ended always is.
+fn is_about(rule: &str, word: &str) -> bool {
+    match word {
+        "handed" => matches!(
+            rule,
+            "summary.prior-handed"
+                | "summary.input"
+                | "summary.input-only"
+                | "summary.system-free"
+                | "summary.prior-text"
+                | "summary.once"
+        ),
+        "summary" => matches!(rule, "summary.stands-in" | "summary.shape" | "summary.same-time"),
+        "saved" => matches!(rule, "result.saved" | "result.saved-signed"),
+        "overshoot" => rule == "result.overshoot",
+        "pinned" | "covered" | "preserved" => !matches!(
+            rule,
+            "summary.input"
+                | "summary.input-only"
+                | "summary.system-free"
+                | "summary.prior-text"
+                | "summary.once"
+                | "summary.shape"
+                | "summary.same-time"
+                | "result.saved"
+                | "result.saved-signed"
+                | "result.overshoot"
+        ),
+        _ => true,
+    }
+}
+
+/// The lines that count for a rule, in a form in which equal means equal.
+fn counted(rule: &str, lines: &[String]) -> Vec<String> {
+    lines
+        .iter()
+        .filter_map(|line| {
+            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+            if !is_about(rule, word) {
+                return None;
+            }
+            if word != "covered" || rule == "result.covered-order" {
+                return Some(line.clone());
+            }
+            let mut events: Vec<&str> = rest.split(' ').collect();
+            events.sort_unstable();
+            Some(format!("covered {}", events.join(" ")))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{notation, reference::Reference, run::run};
+
+    #[test]
+    fn the_reference_answers_every_example_of_the_book() {
+        let mut wrong = Vec::new();
+        for rule in turnfold_spec::RULES.iter() {
+            let steps = notation::read(&rule.example).unwrap_or_else(|error| panic!("{}: {error}", rule.id));
+            let transcript = run(&mut Reference::default(), &notation::script(&steps)).unwrap();
+            if let Some(difference) = differs(&rule.id, &steps, &notation::answers(&steps, &transcript)) {
+                wrong.push(format!("{}: {difference}", rule.id));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn what_counts_depends_on_the_rule() {
+        let steps = notation::read("pass U1 U2 | tokens 1\n  covered U1 A1\n  saved 3\n").unwrap();
+        let given = [vec!["covered A1 U1".to_owned(), "saved 4".to_owned()]];
+        assert_eq!(differs("cut.leaves", &steps, &given), None);
+        assert!(differs("result.saved", &steps, &given).is_some());
+        assert!(differs("result.covered-order", &steps, &given).is_some());
+    }
+}
