@@ -329,9 +329,9 @@ fn relating() -> impl Strategy<Value = (Vec<Event>, Window, Option<Said>)> {
     )
 }
 
-fn two(one: (Vec<Event>, Window), other: (Vec<Event>, Window), summarizer: &Option<Said>) -> Script {
+fn two(one: (Vec<Event>, Window), other: (Vec<Event>, Window), summarizer: Option<&Said>) -> Script {
     let op = |(view, window): (Vec<Event>, Window)| {
-        Op::Pass(Pass { view: view.into(), window: window.into(), summarizer: summarizer.clone() })
+        Op::Pass(Pass { view: view.into(), window: window.into(), summarizer: summarizer.cloned() })
     };
     Script(vec![op(one), op(other)])
 }
@@ -344,7 +344,7 @@ fn wider() -> impl Strategy<Value = Script> {
             Window::Turns(_) => Window::last_turns(size),
             Window::Tokens(_) => Window::token_budget(size),
         };
-        two((view.clone(), window), (view, larger.unwrap_or(window)), &summarizer)
+        two((view.clone(), window), (view, larger.unwrap_or(window)), summarizer.as_ref())
     })
 }
 
@@ -354,17 +354,18 @@ fn blind() -> impl Strategy<Value = Script> {
         let renamed = view.iter().enumerate().map(|(at, event)| {
             let mut event = event.clone();
             event.id = EventId::from(format!("other-{}", usize::from(salt).wrapping_add(view.len() - at)));
-            event.time_ms = Some(i64::from(salt) - at as i64);
+            event.time_ms = Some(i64::from(salt) - i64::try_from(at).unwrap_or(0));
             if let Content::Message(message) = &mut event.content {
                 message.text = format!("{salt} {at}");
                 if !weighed {
-                    message.tokens = Some(u32::from(salt).wrapping_mul(at as u32 + 1) % 7);
+                    message.tokens =
+                        Some(u32::from(salt).wrapping_mul(u32::try_from(at).unwrap_or(0) + 1) % 7);
                 }
             }
             event
         });
         let renamed = renamed.collect();
-        two((view, window), (renamed, window), &summarizer)
+        two((view, window), (renamed, window), summarizer.as_ref())
     })
 }
 
@@ -389,7 +390,7 @@ fn suffix() -> impl Strategy<Value = Script> {
             Some(event)
         });
         let other = other.collect();
-        two((view.clone(), window), (other, window), &summarizer)
+        two((view.clone(), window), (other, window), summarizer.as_ref())
     })
 }
 

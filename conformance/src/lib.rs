@@ -22,3 +22,8 @@ pub mod text;
 pub mod vector;
 pub mod verify;
 pub mod words;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}

@@ -241,6 +241,9 @@ impl<'t> Token<'t> {
     }
 }
 
+/// The positions of events that are wrong on purpose.
+type SpoiledEvents = Vec<(usize, Spoiled)>;
+
 /// What is wrong with an event on purpose.
 enum Spoiled {
     Role,
@@ -277,7 +280,7 @@ fn checked_events(text: &str) -> Result<Checked<Vec<Event>>, String> {
     Ok(Checked::raw(json!(values)))
 }
 
-fn read_events(text: &str) -> Result<(Vec<Event>, Vec<(usize, Spoiled)>), String> {
+fn read_events(text: &str) -> Result<(Vec<Event>, SpoiledEvents), String> {
     let mut counts: HashMap<char, usize> = HashMap::new();
     let mut events: Vec<Event> = Vec::new();
     let mut spoiled = Vec::new();
@@ -459,12 +462,12 @@ impl Names {
         let mut rest = events;
         while let [event, after @ ..] = rest {
             rest = after;
-            if let ([second, beyond @ ..], true) = (after, is_half(event, Role::User)) {
-                if let Some(name) = self.pair(event, second) {
-                    shown.push(name);
-                    rest = beyond;
-                    continue;
-                }
+            if let ([second, beyond @ ..], true) = (after, is_half(event, Role::User))
+                && let Some(name) = self.pair(event, second)
+            {
+                shown.push(name);
+                rest = beyond;
+                continue;
             }
             shown.push(self.one(event));
         }
@@ -745,12 +748,13 @@ pub fn tokens(events: &[Event]) -> String {
     while let [event, after @ ..] = rest {
         rest = after;
         let name = event.id.as_str().strip_suffix(".u").filter(|_| is_half(event, Role::User));
-        if let (Some(name), [second, beyond @ ..]) = (name, after) {
-            if is_half(second, Role::Assistant) && second.id.as_str().strip_suffix(".a") == Some(name) {
-                shown.push(format!("{name}{}", weight(second)));
-                rest = beyond;
-                continue;
-            }
+        if let (Some(name), [second, beyond @ ..]) = (name, after)
+            && is_half(second, Role::Assistant)
+            && second.id.as_str().strip_suffix(".a") == Some(name)
+        {
+            shown.push(format!("{name}{}", weight(second)));
+            rest = beyond;
+            continue;
         }
         shown.push(token(event));
     }

@@ -56,8 +56,10 @@ pub enum Fate {
 pub fn of(right: &Transcript, found: &Transcript) -> Option<Picture> {
     let pairs = right.0.iter().zip(&found.0);
     let passes = pairs.filter(|(one, _)| one.view.is_some() && !matches!(one.op, crate::script::Op::View));
-    let (right, found) =
-        passes.clone().filter(|(one, other)| one.result != other.result).last().or(passes.last())?;
+    let (right, found) = passes
+        .clone()
+        .rfind(|(one, other)| one.result != other.result)
+        .or_else(|| passes.clone().next_back())?;
     let view = found.view.as_ref()?;
     let words = Words::of(view);
     let cells = view
@@ -105,7 +107,7 @@ fn next(moment: &Moment) -> Option<Vec<String>> {
     let names = |events: &[Event]| events.iter().map(|event| event.id.to_string()).collect();
     match &moment.result {
         Effect::Changed(change) => Some(names(&change.view)),
-        Effect::Unchanged => moment.view.as_deref().map(names),
+        Effect::Unchanged => moment.view.as_deref().map(|view| names(view)),
         Effect::Answered(_) => None,
     }
 }

@@ -145,6 +145,7 @@ struct Running {
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr: Arc<Mutex<VecDeque<u8>>>,
+    chunk: Box<[u8]>,
     heard: Vec<u8>,
     searched: usize,
     line: Vec<u8>,
@@ -176,6 +177,7 @@ impl Running {
             stdin,
             stdout,
             stderr: keep_tail(stderr),
+            chunk: vec![0; 1 << 16].into(),
             heard: Vec::new(),
             searched: 0,
             line: Vec::new(),
@@ -246,11 +248,10 @@ impl Running {
     }
 
     fn hear_more(&mut self) -> Result<(), Fault> {
-        let mut chunk = [0; 1 << 16];
-        match self.stdout.read(&mut chunk) {
+        match self.stdout.read(&mut self.chunk) {
             Ok(0) => Err(crash("it closed its stdout".into())),
             Ok(count) => {
-                self.heard.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                self.heard.extend_from_slice(self.chunk.get(..count).unwrap_or_default());
                 if self.heard.len() > LINE_AT_MOST {
                     return Err(Fault::protocol(format!(
                         "a line on stdout is longer than {LINE_AT_MOST} bytes"

@@ -2,6 +2,8 @@
 //!
 //! The same values serve every front: in process they are passed as they are, over a pipe they are JSON lines.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::Value;
 use turnfold_core::{Event, Window, session::Trigger};
@@ -12,10 +14,28 @@ pub const PROTOCOL: u32 = 1;
 /// A value that may be wrong: what it reads as, or why it can't be read, beside how it was written.
 ///
 /// A suite has to ask wrong questions too, such as a window of size 0, and a subject has to refuse them itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Checked<T> {
-    read: Result<T, String>,
+    read: Result<Arc<T>, String>,
     raw: Option<Value>,
+}
+
+/// A clone shares the value: a view is asked, recorded and judged without being copied.
+impl<T> Clone for Checked<T> {
+    fn clone(&self) -> Self {
+        Self { read: self.read.clone(), raw: self.raw.clone() }
+    }
+}
+
+/// Equal values are equal however they were written; wrong ones if they were written alike.
+impl<T: PartialEq> PartialEq for Checked<T> {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.read, &other.read) {
+            (Ok(one), Ok(other)) => one == other,
+            (Err(_), Err(_)) => self.raw == other.raw,
+            _ => false,
+        }
+    }
 }
 
 impl<T> Checked<T> {
@@ -25,19 +45,30 @@ impl<T> Checked<T> {
     ///
     /// Why it isn't one.
     pub fn get(&self) -> Result<&T, &str> {
-        self.read.as_ref().map_err(String::as_str)
+        self.read.as_deref().map_err(String::as_str)
+    }
+
+    /// The value, shared.
+    pub fn shared(&self) -> Option<Arc<T>> {
+        self.read.as_ref().ok().cloned()
     }
 }
 
 impl<T: DeserializeOwned> Checked<T> {
     /// A value as it is written, right or wrong.
     pub fn raw(raw: Value) -> Self {
-        Self { read: T::deserialize(&raw).map_err(|error| error.to_string()), raw: Some(raw) }
+        Self { read: T::deserialize(&raw).map(Arc::new).map_err(|error| error.to_string()), raw: Some(raw) }
     }
 }
 
 impl<T> From<T> for Checked<T> {
     fn from(value: T) -> Self {
+        Self { read: Ok(Arc::new(value)), raw: None }
+    }
+}
+
+impl<T> From<Arc<T>> for Checked<T> {
+    fn from(value: Arc<T>) -> Self {
         Self { read: Ok(value), raw: None }
     }
 }
@@ -259,7 +290,7 @@ impl ErrorClass {
 
 impl Answer {
     /// An error of a kind.
-    pub fn error(class: ErrorClass, message: impl ToString) -> Self {
+    pub fn error(class: ErrorClass, message: &(impl ToString + ?Sized)) -> Self {
         Self::Error(Failed { class, message: message.to_string() })
     }
 
@@ -269,8 +300,8 @@ impl Answer {
     }
 
     /// It isn't offered.
-    pub fn unsupported(why: impl ToString) -> Self {
-        Self::Unsupported { why: why.to_string() }
+    pub fn unsupported(why: impl Into<String>) -> Self {
+        Self::Unsupported { why: why.into() }
     }
 }
 

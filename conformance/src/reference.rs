@@ -68,7 +68,7 @@ impl Reference {
                 self.log = RefCell::new(log);
                 Answer::Opened { version: version(&mut &self.log).0 }
             }
-            Err(why) => Answer::error(ErrorClass::CorruptLog, why),
+            Err(why) => Answer::error(ErrorClass::CorruptLog, &why),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Meanwhile for Shared<'_> {
             }
             Request::View {} => match log.view() {
                 Ok(view) => Answer::View(view.into_events()),
-                Err(corrupt) => Answer::error(ErrorClass::CorruptLog, corrupt),
+                Err(corrupt) => Answer::error(ErrorClass::CorruptLog, &corrupt),
             },
             Request::Log {} => {
                 let Ok(events) = log.events();
@@ -167,13 +167,13 @@ fn pass(compact: &Compact, suite: &mut dyn Suite) -> Result<Answer, Fault> {
     };
     let view = match checked_view(compact, window) {
         Ok(view) => view,
-        Err(why) => return Ok(Answer::error(ErrorClass::InvalidView, why)),
+        Err(why) => return Ok(Answer::error(ErrorClass::InvalidView, &why)),
     };
     let plan: Plan = view.plan(window, compact.summarizer);
     let reply = match plan.request(view.events()) {
         Some(request) => match reply(suite.summarize(call(&request), &mut Closed)?) {
             Ok(reply) => reply,
-            Err(failed) => return Ok(failed),
+            Err(why) => return Ok(Answer::error(ErrorClass::Summarizer, &why)),
         },
         None => None,
     };
@@ -211,7 +211,7 @@ where
     let reply = match attempt.request() {
         Some(request) => match reply(summarize(log, call(&request))?) {
             Ok(reply) => reply,
-            Err(failed) => return Ok(failed),
+            Err(why) => return Ok(Answer::error(ErrorClass::Summarizer, &why)),
         },
         None => None,
     };
@@ -235,7 +235,7 @@ enum Failure {
 impl Failure {
     fn answer(self) -> Result<Answer, Fault> {
         match self {
-            Self::Answer(class, message) => Ok(Answer::error(class, message)),
+            Self::Answer(class, message) => Ok(Answer::error(class, &message)),
             Self::Fault(fault) => Err(fault),
         }
     }
@@ -272,11 +272,11 @@ fn call(request: &SummaryRequest<'_, Event>) -> Call {
     Call { prior: request.prior.clone(), events: owned(&request.events) }
 }
 
-fn reply(said: Said) -> Result<Option<Summary>, Answer> {
+fn reply(said: Said) -> Result<Option<Summary>, String> {
     match said {
         Said::Text { text, tokens } => Ok(Some(Summary { text, tokens })),
         Said::Declined => Ok(None),
-        Said::Failed(why) => Err(Answer::error(ErrorClass::Summarizer, why)),
+        Said::Failed(why) => Err(why),
     }
 }
 

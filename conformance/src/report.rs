@@ -24,7 +24,7 @@ pub struct Report {
     pub strict: bool,
     /// Cases run
     pub cases: u64,
-    /// Passes among them
+    /// Passes asked for, those of smaller and smaller counterexamples included
     pub passes: u64,
     /// The rules, in the order of the spec
     pub rules: Vec<RuleReport>,

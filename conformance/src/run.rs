@@ -1,7 +1,7 @@
 //! Running a script: every question, every answer, every call of the summarizer, and the session before and after.
 //! What the suite can see it writes down itself; nothing is taken on the subject's word.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use turnfold_core::{
     Event, Window,
@@ -34,7 +34,7 @@ pub struct Moment {
     /// What was done
     pub op: Op,
     /// The view that the pass saw, if it was one and the view can be read
-    pub view: Option<Vec<Event>>,
+    pub view: Option<Arc<Vec<Event>>>,
     /// The calls of the summarizer
     pub calls: Vec<Call>,
     /// What came of it
@@ -87,8 +87,14 @@ pub struct Transcript(pub Vec<Moment>);
 ///
 /// The first question that got no answer.
 pub fn run<S: Subject + ?Sized>(subject: &mut S, script: &Script) -> Result<Transcript, Fault> {
-    let mut runner =
-        Runner { subject, held: script.is_held().then(MemoryLog::new), stamps: 0, opened: 0, last: None };
+    let mut runner = Runner {
+        subject,
+        held: script.is_held().then(MemoryLog::new),
+        stamps: 0,
+        opened: 0,
+        last: None,
+        runs_again: script.0.contains(&Op::Again),
+    };
     let mut moments = Vec::with_capacity(script.0.len());
     if script.is_session() {
         runner.request(&Op::Open(Vec::new().into()), &Request::Open(Open { log: Vec::new().into() }))?;
@@ -104,7 +110,9 @@ struct Runner<'s, S: ?Sized> {
     held: Option<MemoryLog>,
     stamps: u32,
     opened: u64,
-    last: Option<(Pass, Vec<Event>)>,
+    /// The last pass and the view it left, where a script will run it again
+    last: Option<(Pass, Arc<Vec<Event>>)>,
+    runs_again: bool,
 }
 
 impl<S: Subject + ?Sized> Runner<'_, S> {
@@ -153,17 +161,19 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
         });
         let mut watch = Watch::new(pass.summarizer.as_ref());
         let answer = self.subject.ask(&request, &mut watch)?;
-        let view = pass.view.get().ok().cloned();
+        let view = pass.view.shared();
         if let (Answer::Unreadable(why), Some(_)) = (&answer, &view) {
             return Err(Fault::protocol(why.clone()));
         }
-        let result = Effect::of(answer, view.as_deref().unwrap_or_default());
-        let next = match (&result, &view) {
-            (Effect::Changed(change), _) => change.view.clone(),
-            (_, Some(view)) => view.clone(),
-            (_, None) => Vec::new(),
-        };
-        self.last = Some((pass.clone(), next));
+        let result = Effect::of(answer, view.as_deref().map_or(&[], Vec::as_slice));
+        if self.runs_again {
+            let next = match (&result, &view) {
+                (Effect::Changed(change), _) => Arc::new(change.view.clone()),
+                (_, Some(view)) => Arc::clone(view),
+                (_, None) => Arc::default(),
+            };
+            self.last = Some((pass.clone(), next));
+        }
         Ok(Moment { view, calls: watch.calls, ..Moment::plain(op, result) })
     }
 
@@ -197,7 +207,7 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
         let result = Effect::of(answer, &view);
         Ok(Moment {
             op: op.clone(),
-            view: before.view.is_ok().then_some(view),
+            view: before.view.is_ok().then(|| Arc::new(view)),
             calls: watch.calls,
             result,
             before: Some(before),

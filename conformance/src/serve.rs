@@ -23,7 +23,7 @@ pub fn serve<S: Subject>(subject: &mut S, input: &mut dyn BufRead, output: &mut 
             Ok(Asked::Request(request)) => match subject.ask(&request, &mut Piped { pipe: &mut pipe, id }) {
                 Ok(answer) => answer,
                 Err(Fault { kind: FaultKind::Crash, .. }) => return Ok(()),
-                Err(fault) => Answer::error(ErrorClass::Internal, fault),
+                Err(fault) => Answer::error(ErrorClass::Internal, &fault),
             },
             Ok(_) => Answer::error(ErrorClass::Internal, "an answer without a question, expected a request"),
             Err(why) => Answer::unsupported(why),
@@ -71,32 +71,32 @@ struct Piped<'a, 'p> {
     id: u64,
 }
 
-fn gone(error: impl ToString) -> Fault {
+fn gone(error: &dyn std::fmt::Display) -> Fault {
     Fault { kind: FaultKind::Crash, message: error.to_string() }
 }
 
 impl Piped<'_, '_> {
     fn say(&mut self, said: &impl serde::Serialize) -> Result<(), Fault> {
-        self.pipe.say(self.id, said).map_err(gone)
+        self.pipe.say(self.id, said).map_err(|error| gone(&error))
     }
 
     /// The next line that is about this question; others are requests to the session.
     fn hear(&mut self, session: &mut dyn Meanwhile) -> Result<Asked, Fault> {
         loop {
-            if !self.pipe.next().map_err(gone)? {
-                return Err(gone("the suite went away"));
+            if !self.pipe.next().map_err(|error| gone(&error))? {
+                return Err(gone(&"the suite went away"));
             }
             let (id, asked) = line::read_request(&self.pipe.line).map_err(Fault::protocol)?;
             match asked {
                 Ok(Asked::Request(request)) => {
                     let answer = session.ask(&request)?;
-                    self.pipe.say(id, &answer).map_err(gone)?;
+                    self.pipe.say(id, &answer).map_err(|error| gone(&error))?;
                 }
                 Ok(asked) if id == self.id => return Ok(asked),
                 Ok(_) => {
                     return Err(Fault::protocol(format!("an answer to {id}, expected one to {}", self.id)));
                 }
-                Err(why) => self.pipe.say(id, &Answer::unsupported(why)).map_err(gone)?,
+                Err(why) => self.pipe.say(id, &Answer::unsupported(why)).map_err(|error| gone(&error))?,
             }
         }
     }

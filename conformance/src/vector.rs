@@ -50,6 +50,7 @@ pub struct Vector {
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "one vector at a time is held")]
 enum Case {
     Pass { view: Checked<Vec<Event>>, window: Checked<Window>, summarizer: Option<Said>, expected: Expected },
     Session { steps: Vec<SessionStep> },
@@ -283,7 +284,7 @@ impl Shown {
 
     fn event(&self, id: &EventId) -> Event {
         self.events.iter().find(|event| event.id == *id).cloned().unwrap_or_else(|| {
-            let role = if id.as_str().ends_with(".user") { "user" } else { "assistant" };
+            let role = if id.as_str().strip_suffix(".user").is_some() { "user" } else { "assistant" };
             Event::message(id.clone(), role.parse().unwrap_or(turnfold_core::Role::Assistant), "").synthetic()
         })
     }

@@ -206,20 +206,17 @@ impl<'s, S: Subject + ?Sized> Suite<'s, S> {
 
     fn run(&mut self, script: &Script) -> Option<Transcript> {
         self.cases += 1;
-        self.passes +=
-            script.0.iter().filter(|op| matches!(op, Op::Pass(_) | Op::Again | Op::Compact(_))).count()
-                as u64;
-        match run(self.subject, script) {
+        match counted(self.subject, &mut self.passes, script) {
             Ok(transcript) => Some(transcript),
             Err(fault) => {
-                self.fault(script, fault);
+                self.fault(script, &fault);
                 None
             }
         }
     }
 
     /// Keeps the first case that got no answer of each kind, as small as it gets.
-    fn fault(&mut self, script: &Script, fault: Fault) {
+    fn fault(&mut self, script: &Script, fault: &Fault) {
         if let Some((count, _)) = self.faults.get_mut(&fault.kind) {
             *count += 1;
             return;
@@ -231,7 +228,7 @@ impl<'s, S: Subject + ?Sized> Suite<'s, S> {
         let mut last = fault.clone();
         let smallest = shrink(script.clone(), tries, |candidate| {
             allows(&self.can, candidate)
-                && match run(self.subject, candidate) {
+                && match counted(self.subject, &mut self.passes, candidate) {
                     Err(again) if again.kind == fault.kind => {
                         last = again;
                         true
@@ -281,13 +278,13 @@ impl<'s, S: Subject + ?Sized> Suite<'s, S> {
         let Some(property) = self.tallies.get(at).map(|tally| tally.property) else {
             return self.explain(Oracle::Property, why, script, transcript);
         };
-        let (can, subject) = (&self.can, &mut *self.subject);
+        let (can, subject, passes) = (&self.can, &mut *self.subject, &mut self.passes);
         let mut last = (why, transcript.clone());
         let smallest = shrink(script.clone(), self.options.shrink_tries, |candidate| {
             if !allows(can, candidate) {
                 return false;
             }
-            let Ok(transcript) = run(subject, candidate) else { return false };
+            let Ok(transcript) = counted(subject, passes, candidate) else { return false };
             match property.judge(&transcript, &Seen::passes(&transcript)) {
                 Judgement::Breaks(why) => {
                     last = (why, transcript);
@@ -304,7 +301,7 @@ impl<'s, S: Subject + ?Sized> Suite<'s, S> {
         let text = notation::write(script);
         let steps = steps_of(script);
         let right = run(&mut Reference::default(), script).unwrap_or_default();
-        let reproduced = run(self.subject, script).is_ok_and(|again| again == *found);
+        let reproduced = counted(self.subject, &mut self.passes, script).is_ok_and(|again| again == *found);
         // What the notation can't say, such as a text, is not in what replays it.
         let replays = notation::read(&text).is_ok_and(|steps| notation::script(&steps) == *script);
         Failure {
@@ -360,13 +357,24 @@ impl<'s, S: Subject + ?Sized> Suite<'s, S> {
     }
 }
 
+/// Runs a script and counts its passes.
+fn counted<S: Subject + ?Sized>(
+    subject: &mut S,
+    passes: &mut u64,
+    script: &Script,
+) -> Result<Transcript, Fault> {
+    let is_pass = |op: &&Op| matches!(op, Op::Pass(_) | Op::Again | Op::Compact(_));
+    *passes += script.0.iter().filter(is_pass).count() as u64;
+    run(subject, script)
+}
+
 /// One step an operation, appends in a row together.
 fn steps_of(script: &Script) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for op in &script.0 {
         match (steps.last_mut(), op) {
             (Some(step), Op::Append(_)) if matches!(step.ops.first(), Some(Op::Append(_))) => {
-                step.ops.push(op.clone())
+                step.ops.push(op.clone());
             }
             _ => steps.push(Step { line: String::new(), ops: vec![op.clone()], answer: Vec::new() }),
         }

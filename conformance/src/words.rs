@@ -26,6 +26,7 @@ pub fn weigh<'e>(events: impl IntoIterator<Item = &'e Event>) -> i128 {
 
 /// How a window charges. The default is the spec's reading; the others are the readings it could be confused with.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one reading, and readings combine")]
 pub struct Charges {
     /// Superseded system messages take slots and tokens
     pub superseded: bool,

@@ -50,8 +50,8 @@ pub(crate) fn raw<E: ViewEvent>(view: &[E], first_turn: usize, allowance: Allowa
             Allowance::Overdrawn => return view.len(),
         };
         match left.checked_sub(cost) {
-            Some(rest) => left = rest, // rule: window.inclusive
-            None => break,
+            Some(rest) => left = rest, // rule: window.inclusive rule: pass.monotone
+            None => break,             // rule: pass.suffix-only
         }
         cut = position;
     }

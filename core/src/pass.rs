@@ -68,7 +68,7 @@ pub struct Cut {
 /// # Ok::<(), turnfold_core::InvalidWindow>(())
 /// ```
 pub fn plan<E: ViewEvent>(view: &[E], window: Window, summarizing: bool) -> Plan {
-    let layout = Layout::of(view);
+    let layout = Layout::of(view); // rule: pass.blind
     Plan::of(&layout, window, summarizing, |first_turn, allowance| {
         cut::by_steps(view, first_turn, layout.newest_turn, allowance)
     })

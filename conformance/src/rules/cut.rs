@@ -44,7 +44,9 @@ fn smallest(seen: &Seen<'_>) -> Judgement {
 }
 
 fn leaves(seen: &Seen<'_>) -> Judgement {
-    let (Some(change), Some(cut)) = (seen.change(), seen.kept_from()) else { return Judgement::Silent };
+    let Some(change) = seen.cutting() else { return Judgement::Silent };
+    let cut = seen.kept_from().unwrap_or(seen.words.view.len());
+    let turns = seen.words.turn_starts.contains(&cut);
     let must = seen.words.events(|words: &Words<'_>, at| {
         words.is_superseded(at) || words.is_body(at) && at < cut || words.is_prior(at) && seen.summarizing()
     });
@@ -53,5 +55,11 @@ fn leaves(seen: &Seen<'_>) -> Judgement {
         ids.join(" ")
     };
     let same = sorted(ids(&change.covered)) == sorted(ids(must.iter().copied()));
-    Judgement::check(same, || format!("{} must leave, {} left", list(must), list(&change.covered)))
+    Judgement::check(turns && same, || {
+        if turns {
+            format!("{} must leave, {} left", list(must), list(&change.covered))
+        } else {
+            format!("{} left, which is not whole turns beside what leaves with them", list(&change.covered))
+        }
+    })
 }

@@ -56,12 +56,8 @@ fn prior_handed(seen: &Seen<'_>) -> Judgement {
 
 fn input(seen: &Seen<'_>) -> Judgement {
     let Some(change) = seen.change() else { return Judgement::Silent };
-    let must: Vec<&Event> = seen
-        .words
-        .events(|words, at| words.is_body(at))
-        .into_iter()
-        .filter(|e| contains(&change.covered, e))
-        .collect();
+    let must: Vec<&Event> =
+        seen.words.events(Words::is_body).into_iter().filter(|e| contains(&change.covered, e)).collect();
     each_call(seen, |call| {
         let handed: Vec<&Event> =
             call.events.iter().filter(|event| must.iter().any(|covered| covered.id == event.id)).collect();

@@ -58,7 +58,7 @@ fn whole(seen: &Seen<'_>) -> Judgement {
             || turn.clone().filter(|&at| seen.words.is_body(at)).filter_map(|at| seen.words.view.get(at));
         let (covered, kept): (Vec<_>, Vec<_>) = own().partition(|event| !contains(&change.view, event));
         if let (Some(gone), Some(_)) = (covered.first(), kept.first()) {
-            let (first, last) = (own().next(), own().last());
+            let (first, last) = (own().next(), own().next_back());
             return Judgement::Breaks(format!(
                 "`{}` left the view and {} stayed, but they are one turn, {} to {}",
                 gone.id,
