@@ -147,7 +147,7 @@ pub(crate) fn write(id: u64, said: &impl Serialize, to: &mut Vec<u8>) -> Result<
 
 /// What a suite's line asks of a subject.
 pub(crate) enum Asked {
-    Request(Request),
+    Request(Box<Request>),
     Summary(Said),
     Version(u64),
     Events(Vec<Event>),
@@ -191,7 +191,8 @@ pub(crate) fn read_request(line: &[u8]) -> Result<(u64, Result<Asked, String>), 
         "events" => serde_json::from_value(value).map(Asked::Events),
         "written" => serde_json::from_value(value).map(|AtVersion { version }| Asked::Written(version)),
         "refused" => Ok(Asked::Refused),
-        _ => serde_json::from_value(serde_json::json!({ name: value })).map(Asked::Request),
+        _ => serde_json::from_value(serde_json::json!({ name: value }))
+            .map(|asked| Asked::Request(Box::new(asked))),
     };
     Ok((id, asked.map_err(|error| format!("`{name}`: {error}"))))
 }

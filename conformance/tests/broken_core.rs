@@ -1,4 +1,5 @@
 //! A copy of the reference that is broken on purpose fails, and shows a session of a few events.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use turnfold_conformance::{
     protocol::{Answer, Hello, Request},
@@ -44,10 +45,10 @@ fn failed(report: &Report) -> Vec<(&str, usize)> {
 #[test]
 fn cut_one_event_too_late() {
     let report = report_of(|outcome| {
-        if let (Some(preserved), Some(covered)) = (&mut outcome.preserved, &mut outcome.covered) {
-            if !preserved.is_empty() {
-                covered.push(preserved.remove(0));
-            }
+        if let (Some(preserved), Some(covered)) = (&mut outcome.preserved, &mut outcome.covered)
+            && !preserved.is_empty()
+        {
+            covered.push(preserved.remove(0));
         }
     });
     assert_eq!(report.verdict(), Verdict::Fails);

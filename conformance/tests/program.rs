@@ -1,5 +1,6 @@
 //! The program front: the reference behind it conforms as it does in process, and what goes wrong with a program is
 //! told as what it is.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::{ffi::OsString, time::Duration};
 
