@@ -343,8 +343,8 @@ impl Event {
     }
 }
 
-/// A view holds messages only: an event of another type reads as a weightless tool message, so it can start nothing.
-/// [`View`](crate::View) and the session keep such events out.
+/// A view holds messages only, and the session keeps other types out of it; given one all the same, a pass reads it as a
+/// weightless tool message, which starts nothing.
 impl ViewEvent for Event {
     fn role(&self) -> Role {
         self.as_message().map_or(Role::Tool, |message| message.role)

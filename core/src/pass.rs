@@ -131,44 +131,22 @@ impl Cut {
         self.at
     }
 
-    fn placed<'v, E: ViewEvent>(&self, view: &'v [E], places: &[Place]) -> impl Iterator<Item = &'v E> {
+    fn placed<'v, E: ViewEvent>(&self, view: &'v [E], place: Place) -> impl Iterator<Item = &'v E> {
         let cut = *self;
         view.iter()
             .enumerate()
-            .filter(move |(at, event)| places.contains(&cut.place(*at, *event)))
-            .map(|(_, e)| e)
-    }
-
-    /// The covered events, in view order: superseded system messages, the turns before the cut and, with a
-    /// summarizer, the prior summary.
-    pub fn covered<'v, E: ViewEvent>(&self, view: &'v [E]) -> Vec<&'v E> {
-        self.placed(view, &[Place::Superseded, Place::HandedSummary, Place::Covered]).collect() // rule: result.covered-order
-    }
-
-    /// The pinned events: system prompt, preamble, carried summary.
-    pub fn pinned<'v, E: ViewEvent>(&self, view: &'v [E]) -> Vec<&'v E> {
-        let mut pinned: Vec<_> = self.system_prompt.and_then(|at| view.get(at)).into_iter().collect();
-        pinned.extend(self.placed(view.get(..self.first_turn).unwrap_or(view), &[Place::Preamble]));
-        pinned.extend(self.placed(view, &[Place::CarriedSummary])); // rule: pin.order
-        pinned
-    }
-
-    /// The preserved events: the turns from the cut on.
-    pub fn preserved<'v, E: ViewEvent>(&self, view: &'v [E]) -> Vec<&'v E> {
-        self.placed(view, &[Place::Preserved]).collect()
+            .filter(move |(at, event)| cut.place(*at, *event) == place)
+            .map(|(_, event)| event)
     }
 
     fn request<'v, E: ViewEvent>(&self, view: &'v [E]) -> SummaryRequest<'v, E> {
         // rule: summary.input rule: summary.input-only rule: summary.system-free
-        SummaryRequest {
-            prior: self.prior_text(view),
-            events: self.placed(view, &[Place::Covered]).collect(),
-        }
+        SummaryRequest { prior: self.prior_text(view), events: self.placed(view, Place::Covered).collect() }
     }
 
     /// rule: summary.prior-text
     fn prior_text<E: ViewEvent>(&self, view: &[E]) -> Option<String> {
-        let mut prior = self.placed(view, &[Place::HandedSummary]).peekable();
+        let mut prior = self.placed(view, Place::HandedSummary).peekable();
         prior.peek()?;
         let texts: Vec<_> = prior.filter(|event| event.role() != Role::User).map(ViewEvent::text).collect();
         Some(texts.join("\n"))
@@ -179,7 +157,19 @@ impl Cut {
         if self.summarizing && summary.is_none() {
             return Outcome::unchanged(view, Unchanged::Declined); // rule: summary.decline
         }
-        let (pinned, covered, preserved) = (self.pinned(view), self.covered(view), self.preserved(view)); // rule: result.partition
+        let (mut pinned, mut carried, mut covered, mut preserved) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (position, event) in view.iter().enumerate() {
+            // rule: result.partition
+            match self.place(position, event) {
+                Place::SystemPrompt => pinned.insert(0, event), // there is one, wherever it stood
+                Place::Preamble => pinned.push(event),
+                Place::CarriedSummary => carried.push(event),
+                Place::Superseded | Place::HandedSummary | Place::Covered => covered.push(event), // rule: result.covered-order
+                Place::Preserved => preserved.push(event),
+            }
+        }
+        pinned.append(&mut carried); // rule: pin.order
         let summary_tokens = summary.as_ref().map_or(0, |summary| u64::from(summary.tokens)); // rule: window.summary-uncharged
         let kept = weight(&pinned).saturating_add(summary_tokens).saturating_add(weight(&preserved));
         let overshoot = match self.window {

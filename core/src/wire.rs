@@ -593,7 +593,7 @@ mod tests {
             (r#"{"id":"e","type":"COMPACTION"}"#, "`payload` of a COMPACTION is null"),
             (r#"{"id":"e","type":"COMPACTION","payload":{"pinned":[]}}"#, "no `preserved`"),
             (r#"{"id":"e","type":"COMPACTION","payload":{"pinned":[1]}}"#, "`pinned` names `1`"),
-            (r#"[1]"#, "an event, an object"),
+            (r"[1]", "an event, an object"),
         ] {
             let error = serde_json::from_str::<Event>(line).unwrap_err().to_string();
             assert!(error.contains(says), "{line}: {error}");

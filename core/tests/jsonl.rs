@@ -344,7 +344,8 @@ fn hinted(folder: &TempDir, hints: impl Fn(&[u64]) -> String) -> PathBuf {
         "{{\"id\":\"b\",\"type\":\"COMPACTION\",\"payload\":{{\"pinned\":[],\"preserved\":[\"u18\",\"u19\"]}}{}}}",
         hints(&names)
     )]));
-    bytes.extend(batch(&[&line("u20")]));
+    // What only looks like a boundary doesn't hide the one before it.
+    bytes.extend(batch(&[&line("u20"), r#"{"id":"x","type":"NOTE","payload":"COMPACTION"}"#]));
     bytes[200] ^= 1;
     file(folder, &bytes)
 }
@@ -410,22 +411,39 @@ fn a_boundary_gets_its_own_hints_whatever_it_brings() {
     let folder = folder();
     let path = folder.path().join("log.jsonl");
     let mut log = fast().create(&path).unwrap();
+    log.append(message("u0", Role::User)).unwrap();
     log.append(message("u1", Role::User)).unwrap();
+    let bringing_hints = |id: &str, boundary: Boundary| {
+        let mut boundary = Event::new(id, Content::Boundary(boundary));
+        boundary.extra.0.push(("hints".into(), Value::Null));
+        boundary.extra.0.push(("hints".into(), true.into()));
+        boundary
+    };
+    let hints_of = |log: &mut JsonlLog, id: &str| {
+        let events = log.events().unwrap();
+        let boundary = events.iter().find(|event| event.id.as_str() == id).unwrap();
+        boundary.extra.0.iter().filter(|(name, _)| name == "hints").count()
+    };
     let boundary = Boundary { preserved: vec!["u2".into(), "u1".into()], ..Boundary::default() };
-    let mut boundary = Event::new("b", Content::Boundary(boundary));
-    boundary.extra.0.push(("hints".into(), Value::Null));
-    boundary.extra.0.push(("hints".into(), true.into()));
+    let batch = vec![message("u2", Role::User), bringing_hints("b", boundary), message("u3", Role::User)];
     let version = log.version().unwrap();
-    // An event of the same batch before the boundary can be named, too.
-    log.append_batch(vec![message("u2", Role::User), boundary, message("u3", Role::User)], version)
-        .unwrap()
-        .unwrap();
+    log.append_batch(batch, version).unwrap().unwrap();
     assert_eq!(log.verify().unwrap().hinted, 1);
-    assert_eq!(ids(log.view().unwrap().events()), ["u2", "u1", "u3"]);
+    assert_eq!(hints_of(&mut log, "b"), 1);
+
+    // They lead to an event of the same batch as well: nothing else has to be read.
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[HEADER.len() + 8] ^= 1;
+    let damaged = folder.path().join("damaged.jsonl");
+    fs::write(&damaged, &bytes).unwrap();
+    let mut other = fast().open(&damaged).unwrap();
+    assert_eq!(ids(other.view().unwrap().events()), ["u2", "u1", "u3"]);
+    assert!(other.events().is_err());
 
     // What a boundary can't have named is stored as told, without hints, and is a corrupt log to a reader.
     let unknown = Boundary { pinned: vec!["nobody".into()], ..Boundary::default() };
-    log.append(Event::new("b2", Content::Boundary(unknown))).unwrap();
+    log.append(bringing_hints("b2", unknown)).unwrap();
+    assert_eq!(hints_of(&mut log, "b2"), 0);
     for error in [log.view().unwrap_err().to_string(), log.verify().unwrap_err().to_string()] {
         assert!(error.contains("`b2` names `nobody`, which is unknown"), "{error}");
     }
