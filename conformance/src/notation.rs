@@ -421,7 +421,8 @@ fn other(label: &str) -> Event {
 #[derive(Debug, Default)]
 pub struct Names {
     known: HashMap<EventId, Event>,
-    summaries: HashMap<EventId, usize>,
+    /// Written summaries by their user half: the assistant half, and which one it is
+    summaries: HashMap<EventId, (EventId, usize)>,
     boundaries: HashMap<EventId, usize>,
     written: usize,
 }
@@ -488,14 +489,14 @@ impl Names {
             }
             (None, None) => {
                 let nth = match self.summaries.get(&user.id) {
-                    Some(nth) => *nth,
+                    Some((_, nth)) => *nth,
                     None => {
                         self.written += 1;
-                        self.summaries.insert(user.id.clone(), self.written);
+                        self.summaries.insert(user.id.clone(), (assistant.id.clone(), self.written));
                         self.written
                     }
                 };
-                Some(if nth == 1 { "M'".into() } else { format!("M'{nth}") })
+                Some(written(nth))
             }
             _ => None,
         }
@@ -505,20 +506,7 @@ impl Names {
         if let Some(boundary) = event.as_boundary() {
             let next = self.boundaries.len() + 1;
             let nth = *self.boundaries.entry(event.id.clone()).or_insert(next);
-            let ids = |ids: &[EventId]| {
-                let mut names: Vec<&str> = ids
-                    .iter()
-                    .map(|id| {
-                        id.as_str()
-                            .strip_suffix(".a")
-                            .or(id.as_str().strip_suffix(".u"))
-                            .unwrap_or(id.as_str())
-                    })
-                    .collect();
-                names.dedup();
-                names.join(" ")
-            };
-            let (pinned, preserved) = (ids(&boundary.pinned), ids(&boundary.preserved));
+            let (pinned, preserved) = (self.ids(&boundary.pinned), self.ids(&boundary.preserved));
             return match (pinned.is_empty(), preserved.is_empty()) {
                 (true, true) => format!("B{nth}[|]"),
                 (true, false) => format!("B{nth}[| {preserved}]"),
@@ -532,6 +520,39 @@ impl Names {
             None => format!("?{}", crate::text::shorten(event.id.as_str(), 40)),
         }
     }
+
+    /// Ids that a boundary names; the halves of a summary side by side are one name.
+    fn ids(&self, ids: &[EventId]) -> String {
+        let mut shown: Vec<String> = Vec::new();
+        let mut rest = ids;
+        while let [id, after @ ..] = rest {
+            rest = after;
+            if let [second, beyond @ ..] = after
+                && let Some(name) = self.pair_of_ids(id, second)
+            {
+                shown.push(name);
+                rest = beyond;
+                continue;
+            }
+            shown.push(id.to_string());
+        }
+        shown.join(" ")
+    }
+
+    fn pair_of_ids(&self, user: &EventId, assistant: &EventId) -> Option<String> {
+        match self.summaries.get(user) {
+            Some((other, nth)) => (other == assistant).then(|| written(*nth)),
+            None => {
+                let name = user.as_str().strip_suffix(".u")?;
+                (assistant.as_str().strip_suffix(".a")? == name).then(|| name.to_owned())
+            }
+        }
+    }
+}
+
+/// The name of a summary that the transcript itself brings forth.
+fn written(nth: usize) -> String {
+    if nth == 1 { "M'".into() } else { format!("M'{nth}") }
 }
 
 fn is_half(event: &Event, role: Role) -> bool {
@@ -817,6 +838,27 @@ mod tests {
         let [Op::Pass(pass)] = steps[0].ops.as_slice() else { panic!("one pass") };
         assert!(pass.view.get().unwrap_err().contains("narrator"));
         assert!(pass.window.get().is_err());
+    }
+
+    #[test]
+    fn a_boundary_names_a_summary_as_the_log_does() {
+        let steps = read(
+            "open M1 U1 A1 U2 B1[M1 | U2] M2\ncompact turns 1 | summarizer text\nappend U3\n\
+             compact turns 1 | summarizer text\nappend U4\ncompact turns 1\nlog",
+        )
+        .unwrap();
+        let transcript =
+            crate::run::run(&mut crate::reference::Reference::default(), &script(&steps)).unwrap();
+        let shown = answers(&steps, &transcript);
+        assert_eq!(
+            shown.last().unwrap().as_slice(),
+            ["M1 U1 A1 U2 B1[M1 | U2] M2 U3 B2[| U3] M' U4 B3[M' | U4]"]
+        );
+        assert_eq!(
+            Names::default().ids(&["M1.a".into(), "x.u".into()]),
+            "M1.a x.u",
+            "one half is no summary"
+        );
     }
 
     #[test]

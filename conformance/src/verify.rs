@@ -66,17 +66,17 @@ pub fn verify<S: Subject + ?Sized>(
             hello.protocol
         )));
     }
-    let mut suite = Suite::new(subject, &hello, options);
+    let mut verification = Verification::new(subject, &hello, options);
     let written = written_cases();
     let total = written.len() as u64 + u64::from(options.cases);
     for (nth, case) in written.iter().enumerate() {
-        if !suite.written(case) {
+        if !verification.written(case) {
             break;
         }
         progress(nth as u64 + 1, total);
     }
-    suite.random(&mut |cases| progress(written.len() as u64 + cases, total));
-    Ok(suite.report(hello))
+    verification.random(&mut |cases| progress(written.len() as u64 + cases, total));
+    Ok(verification.report(hello))
 }
 
 /// A case that was written down with its answers.
@@ -114,7 +114,7 @@ struct Tally {
     broke: bool,
 }
 
-struct Suite<'s, S: ?Sized> {
+struct Verification<'s, S: ?Sized> {
     subject: &'s mut S,
     can: Capabilities,
     options: &'s Options,
@@ -124,7 +124,7 @@ struct Suite<'s, S: ?Sized> {
     passes: u64,
 }
 
-impl<'s, S: Subject + ?Sized> Suite<'s, S> {
+impl<'s, S: Subject + ?Sized> Verification<'s, S> {
     fn new(subject: &'s mut S, hello: &Hello, options: &'s Options) -> Self {
         let wanted = |rule: &Rule| options.rules.is_empty() || options.rules.contains(&rule.id);
         let tallies = RULES
