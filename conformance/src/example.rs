@@ -10,7 +10,9 @@ use crate::notation::Step;
 /// Only the lines that the rule is about count, and the order of `covered` for `result.covered-order` alone.
 pub fn differs(rule: &str, steps: &[Step], given: &[Vec<String>]) -> Option<Difference> {
     steps.iter().zip(given).find_map(|(step, given)| {
-        let (shown, given_lines) = (counted(rule, &step.answer), counted(rule, given));
+        let parts = step.answer.iter().filter(|line| matches!(word(line), "pinned" | "preserved"));
+        let stays: Vec<&str> = parts.flat_map(|line| line.split(' ').skip(1)).collect();
+        let (shown, given_lines) = (counted(rule, &step.answer, &stays), counted(rule, given, &stays));
         let comparable = rule != "result.covered-order" || sorted(&shown) == sorted(&given_lines);
         (comparable && shown != given_lines).then(|| Difference {
             line: step.line.clone(),
@@ -95,23 +97,40 @@ fn is_about(rule: &str, word: &str) -> bool {
     }
 }
 
-/// The lines that count for a rule, in a form in which equal means equal.
-fn counted(rule: &str, lines: &[String]) -> Vec<String> {
+/// The lines that count for a rule, in a form in which equal means equal. What a chosen rule decides counts for that rule
+/// alone: how a lost race is told, what else is handed over, how the prior reads. `stays` names the events that are
+/// shown to stay.
+fn counted(rule: &str, lines: &[String], stays: &[&str]) -> Vec<String> {
     lines
         .iter()
-        .filter_map(|line| {
-            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-            if !is_about(rule, word) {
-                return None;
+        .filter(|line| is_about(rule, word(line)))
+        .map(|line| match word(line) {
+            "covered" if rule != "result.covered-order" => {
+                let mut events: Vec<&str> = line.split(' ').skip(1).collect();
+                events.sort_unstable();
+                format!("covered {}", events.join(" "))
             }
-            if word != "covered" || rule == "result.covered-order" {
-                return Some(line.clone());
-            }
-            let mut events: Vec<&str> = rest.split(' ').collect();
-            events.sort_unstable();
-            Some(format!("covered {}", events.join(" ")))
+            "handed" => handed(rule, line, stays),
+            "raced" if rule != "log.race-told" => "unchanged".into(),
+            _ => line.clone(),
         })
         .collect()
+}
+
+fn word(line: &str) -> &str {
+    line.split(' ').next().unwrap_or(line)
+}
+
+fn handed(rule: &str, line: &str, stays: &[&str]) -> String {
+    let (prior, events) = line.rsplit_once("; ").unwrap_or(("", line.trim_start_matches("handed ")));
+    let prior = match prior {
+        "" => "no prior",
+        told if rule == "summary.prior-text" => told,
+        _ => "a prior",
+    };
+    let counts = |event: &&str| rule == "summary.input-only" || !stays.contains(event);
+    let events: Vec<&str> = events.split(' ').filter(counts).collect();
+    format!("handed {prior}; {}", events.join(" "))
 }
 
 #[cfg(test)]
@@ -141,5 +160,25 @@ mod tests {
         assert!(differs("result.covered-order", &steps, &given).is_some());
         let other = [vec!["covered U1".to_owned()]];
         assert_eq!(differs("result.covered-order", &steps, &other), None, "another rule's business");
+    }
+
+    #[test]
+    fn what_a_chosen_rule_decides_counts_for_it_alone() {
+        let text = "pass M1 A0 U1 U2 | turns 1 | summarizer text\n  handed prior \"M1\"; U1\n  pinned A0\n  preserved U2\n";
+        let steps = notation::read(text).unwrap();
+        let told =
+            |line: &str| vec![vec![line.to_owned(), "pinned A0".to_owned(), "preserved U2".to_owned()]];
+        let overlap = told("handed prior \"M1\"; U1 U2");
+        assert_eq!(differs("summary.input", &steps, &overlap), None);
+        assert!(differs("summary.input-only", &steps, &overlap).is_some());
+        let spelt = told("handed prior \"M1\\nM1\"; U1");
+        assert_eq!(differs("summary.prior-handed", &steps, &spelt), None);
+        assert!(differs("summary.prior-text", &steps, &spelt).is_some());
+        assert!(differs("summary.prior-handed", &steps, &told("handed U1")).is_some());
+        assert!(differs("summary.input", &steps, &told("handed prior \"M1\"; A0")).is_some());
+
+        let steps = notation::read("compact turns 1\n  raced\n").unwrap();
+        assert_eq!(differs("log.race", &steps, &[vec!["unchanged".to_owned()]]), None);
+        assert!(differs("log.race-told", &steps, &[vec!["unchanged".to_owned()]]).is_some());
     }
 }

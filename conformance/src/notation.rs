@@ -596,7 +596,7 @@ pub fn answers(steps: &[Step], transcript: &Transcript) -> Vec<Vec<String>> {
             let own: Vec<&Moment> = moments.by_ref().take(step.ops.len()).collect();
             match step.ops.first() {
                 Some(Op::Append(_)) => appended(&own, &mut names),
-                _ => own.iter().flat_map(|moment| answer(moment, transcript, &mut names)).collect(),
+                _ => own.iter().flat_map(|moment| answer(moment, &mut names)).collect(),
             }
         })
         .collect()
@@ -621,7 +621,7 @@ fn appended(moments: &[&Moment], names: &mut Names) -> Vec<String> {
     [list("added", &added), list("repeated", &repeated)].into_iter().flatten().collect()
 }
 
-fn answer(moment: &Moment, transcript: &Transcript, names: &mut Names) -> Vec<String> {
+fn answer(moment: &Moment, names: &mut Names) -> Vec<String> {
     if let (Op::Pass(_), Some(view)) = (&moment.op, &moment.view) {
         names.know(view); // two passes may each have an event of the same name
     }
@@ -629,7 +629,7 @@ fn answer(moment: &Moment, transcript: &Transcript, names: &mut Names) -> Vec<St
     match &moment.result {
         Effect::Unchanged => lines.push("unchanged".into()),
         Effect::Changed(change) => {
-            let weighed = matches!(moment.window(transcript), Some(Window::Tokens(_)));
+            let weighed = matches!(moment.window(), Some(Window::Tokens(_)));
             lines.extend(changed(change, weighed, names));
         }
         Effect::Answered(answer) => lines.push(match answer {

@@ -68,7 +68,10 @@ impl Reference {
                 self.log = RefCell::new(log);
                 Answer::Opened { version: version(&mut &self.log).0 }
             }
-            Err(why) => Answer::error(ErrorClass::CorruptLog, &why),
+            Err(why) => {
+                self.log = RefCell::default(); // no session is open then
+                Answer::error(ErrorClass::CorruptLog, &why)
+            }
         }
     }
 }

@@ -167,11 +167,11 @@ impl<'t> Seen<'t> {
     /// The passes of a transcript whose question was right: a window that can be made, a view that is one, a trigger
     /// that fires.
     pub fn passes(transcript: &'t Transcript) -> Vec<Self> {
-        transcript.0.iter().filter_map(|moment| Self::of(moment, transcript)).collect()
+        transcript.0.iter().filter_map(Self::of).collect()
     }
 
-    fn of(moment: &'t Moment, transcript: &'t Transcript) -> Option<Self> {
-        let window = moment.window(transcript)?;
+    fn of(moment: &'t Moment) -> Option<Self> {
+        let window = moment.window()?;
         let view = moment.view.as_deref()?;
         let words = Words::of(view);
         if let crate::script::Op::Compact(compact) = &moment.op {
@@ -189,7 +189,7 @@ impl<'t> Seen<'t> {
         if unweighed || has_repeated_id(view) {
             return None;
         }
-        let says = moment.summarizer(transcript);
+        let says = moment.summarizer();
         let cut = words.cut(window, says.is_some(), Charges::default());
         Some(Self { moment, words, window, says, cut })
     }

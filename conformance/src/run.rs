@@ -33,6 +33,8 @@ pub struct State {
 pub struct Moment {
     /// What was done
     pub op: Op,
+    /// The pass over a view that was asked for, if it was one; `again` asks for the last one's window and summarizer
+    pub pass: Option<Pass>,
     /// The view that the pass saw, if it was one and the view can be read
     pub view: Option<Arc<Vec<Event>>>,
     /// The calls of the summarizer
@@ -92,6 +94,7 @@ pub fn run<S: Subject + ?Sized>(subject: &mut S, script: &Script) -> Result<Tran
         held: script.is_held().then(MemoryLog::new),
         stamps: 0,
         opened: 0,
+        closed: false,
         last: None,
         runs_again: script.0.contains(&Op::Again),
     };
@@ -110,6 +113,7 @@ struct Runner<'s, S: ?Sized> {
     held: Option<MemoryLog>,
     stamps: u32,
     opened: u64,
+    closed: bool,
     /// The last pass and the view it left, where a script will run it again
     last: Option<(Pass, Arc<Vec<Event>>)>,
     runs_again: bool,
@@ -117,17 +121,16 @@ struct Runner<'s, S: ?Sized> {
 
 impl<S: Subject + ?Sized> Runner<'_, S> {
     fn step(&mut self, op: &Op) -> Result<Moment, Fault> {
+        if self.closed && !matches!(op, Op::Pass(_) | Op::Again | Op::Open(_)) {
+            return Ok(Moment::plain(op, Effect::Answered(Answer::unsupported("no session is open"))));
+        }
         match op {
             Op::Pass(pass) => self.pass(op, pass),
             Op::Again => match self.last.clone() {
                 Some((pass, view)) => self.pass(op, &Pass { view: view.into(), ..pass }),
                 None => Ok(Moment::plain(op, Effect::Answered(Answer::unsupported("no pass to run again")))),
             },
-            Op::Open(log) => {
-                let moment = self.watched(op, &Request::Open(Open { log: log.clone() }))?;
-                self.opened = moment.after.as_ref().map_or(0, |state| state.version);
-                Ok(moment)
-            }
+            Op::Open(log) => self.open(op, log),
             Op::Append(event) => self.watched(op, &Request::Append(Append::One { event: event.clone() })),
             Op::Batch(events) => {
                 let expected = self.state()?.version;
@@ -148,6 +151,15 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
                 Ok(Moment { after: Some(state), ..Moment::plain(op, Effect::Answered(shown)) })
             }
         }
+    }
+
+    /// A session that was refused is not open, and there is nothing to look at.
+    fn open(&mut self, op: &Op, log: &Checked<Vec<Event>>) -> Result<Moment, Fault> {
+        let answer = self.request(op, &Request::Open(Open { log: log.clone() }))?;
+        self.closed = !matches!(answer, Answer::Opened { .. });
+        let after = if self.closed { None } else { Some(self.state()?) };
+        self.opened = after.as_ref().map_or(0, |state| state.version);
+        Ok(Moment { after, ..Moment::plain(op, Effect::Answered(answer)) })
     }
 
     fn pass(&mut self, op: &Op, pass: &Pass) -> Result<Moment, Fault> {
@@ -174,7 +186,7 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
             };
             self.last = Some((pass.clone(), next));
         }
-        Ok(Moment { view, calls: watch.calls, ..Moment::plain(op, result) })
+        Ok(Moment { pass: Some(pass.clone()), view, calls: watch.calls, ..Moment::plain(op, result) })
     }
 
     fn compact(&mut self, op: &Op, compact: &SessionPass) -> Result<Moment, Fault> {
@@ -187,10 +199,10 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
             trigger: Some(
                 compact.trigger.clone().unwrap_or_else(|| turnfold_core::session::Trigger::Always.into()),
             ),
-            stamp: Some(Stamp {
+            stamp: Some(compact.stamp.clone().unwrap_or_else(|| Stamp {
                 boundary: format!("boundary-{}", self.stamps),
                 time_ms: i64::from(self.stamps),
-            }),
+            })),
             store: self.held.is_some().then_some(Callback::Callback),
         });
         let mut watch = Watch::new(compact.summarizer.as_ref());
@@ -207,6 +219,7 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
         let result = Effect::of(answer, &view);
         Ok(Moment {
             op: op.clone(),
+            pass: None,
             view: before.view.is_ok().then(|| Arc::new(view)),
             calls: watch.calls,
             result,
@@ -287,36 +300,26 @@ fn unexpected(asked: &str, answer: Answer) -> Fault {
 
 impl Moment {
     fn plain(op: &Op, result: Effect) -> Self {
-        Self { op: op.clone(), view: None, calls: Vec::new(), result, before: None, after: None }
+        Self { op: op.clone(), pass: None, view: None, calls: Vec::new(), result, before: None, after: None }
     }
 
     /// The window, if it is a pass that has one.
-    pub fn window(&self, transcript: &Transcript) -> Option<Window> {
-        match &self.op {
-            Op::Pass(pass) => pass.window.get().ok().copied(),
-            Op::Compact(compact) => compact.window.get().ok().copied(),
-            Op::Again => transcript.first_pass()?.window.get().ok().copied(),
-            _ => None,
-        }
+    pub fn window(&self) -> Option<Window> {
+        let window = match (&self.pass, &self.op) {
+            (Some(pass), _) => &pass.window,
+            (None, Op::Compact(compact)) => &compact.window,
+            (None, _) => return None,
+        };
+        window.get().ok().copied()
     }
 
     /// What the summarizer says, if it is a pass that has one.
-    pub fn summarizer<'t>(&'t self, transcript: &'t Transcript) -> Option<&'t Said> {
-        match &self.op {
-            Op::Pass(pass) => pass.summarizer.as_ref(),
-            Op::Compact(compact) => compact.summarizer.as_ref(),
-            Op::Again => transcript.first_pass()?.summarizer.as_ref(),
-            _ => None,
+    pub fn summarizer(&self) -> Option<&Said> {
+        match (&self.pass, &self.op) {
+            (Some(pass), _) => pass.summarizer.as_ref(),
+            (None, Op::Compact(compact)) => compact.summarizer.as_ref(),
+            (None, _) => None,
         }
-    }
-}
-
-impl Transcript {
-    fn first_pass(&self) -> Option<&Pass> {
-        self.0.iter().find_map(|moment| match &moment.op {
-            Op::Pass(pass) => Some(pass),
-            _ => None,
-        })
     }
 }
 

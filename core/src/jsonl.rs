@@ -330,3 +330,29 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     path.metadata().map(|_| true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    #[test]
+    fn a_fault_is_believed_when_it_is_seen_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = JsonlLog::create(folder.path().join("log.jsonl")).unwrap();
+        let looks = |faults: &[u64]| {
+            let count = Cell::new(0);
+            let result = log.look(|_| {
+                let look = count.replace(count.get() + 1);
+                faults.get(look).map_or(Ok(()), |fault| Err(Fault::Version { found: *fault }))
+            });
+            (result.is_ok(), count.get())
+        };
+        assert_eq!(looks(&[]), (true, 1));
+        assert_eq!(looks(&[7]), (true, 2));
+        assert_eq!(looks(&[7, 8]), (true, 3));
+        assert_eq!(looks(&[7, 7]), (false, 2));
+        assert_eq!(looks(&[7, 8, 8]), (false, 3));
+        assert_eq!(looks(&[1, 2, 3, 4, 5, 6]), (false, 5));
+    }
+}

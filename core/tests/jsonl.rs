@@ -611,10 +611,33 @@ fn bytes_that_no_interrupted_write_leaves_are_damage_and_no_torn_tail() {
         assert!(matches!(fast().open(&path).unwrap_err().fault, Fault::Damaged(_)));
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
+    // A commit record that counts another one among its lines ends no batch: it is what stands last, torn.
+    let first = String::from_utf8(one.clone()).unwrap();
+    let lines: Vec<_> = first.lines().chain(["{\"id\":\"u2\",\"role\":\"user\"}"]).collect();
+    let path = file(&folder, &[HEADER.as_bytes(), &batch(&lines)].concat());
+    let verified = fast().open(&path).unwrap().verify().unwrap();
+    assert_eq!(verified.version.0, (HEADER.len() + one.len()) as u64);
+    assert!(verified.events == 1 && verified.torn.is_some());
     // A whole batch in CR LF isn't cut off as if it were torn.
     let crlf = String::from_utf8(one).unwrap().replace('\n', "\r\n");
     let path = file(&folder, &[HEADER.as_bytes(), crlf.as_bytes()].concat());
     assert!(error_of(&path).contains("CR LF"));
+}
+
+#[test]
+fn what_others_append_is_verified_and_told_by_its_line_in_the_file() {
+    let folder = folder();
+    let path = folder.path().join("log.jsonl");
+    let mut log = fast().create(&path).unwrap();
+    for id in ["u1", "u2"] {
+        log.append(message(id, Role::User)).unwrap();
+    }
+    let at = fs::metadata(&path).unwrap().len();
+    let mut other = OpenOptions::new().append(true).open(&path).unwrap();
+    other.write_all(b"garbage\n").unwrap();
+    other.write_all(&batch(&[&line("u3")])).unwrap();
+    let error = log.append(message("u4", Role::User)).unwrap_err().to_string();
+    assert!(error.contains(&format!("is damaged at line 6 (byte {at})")), "{error}");
 }
 
 #[test]

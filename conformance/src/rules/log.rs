@@ -295,24 +295,24 @@ fn foreign_types(transcript: &Transcript) -> Judgement {
                     Some(event) => {
                         Judgement::Breaks(format!("`{}` of another type was placed by the pass", event.id))
                     }
-                    None => counts_without_it(moment, transcript, event),
+                    None => counts_without_it(moment, event),
                 }
             }
-            Effect::Unchanged => counts_without_it(moment, transcript, event),
+            Effect::Unchanged => counts_without_it(moment, event),
             Effect::Answered(_) => Judgement::Silent,
         }
     })
 }
 
 /// The pass cuts where it would if the log held no event of another type.
-fn counts_without_it(moment: &Moment, transcript: &Transcript, foreign: &Event) -> Judgement {
+fn counts_without_it(moment: &Moment, foreign: &Event) -> Judgement {
     let before = moment.before.as_ref().map(|before| Words::view_of(&before.log));
     let Some(Ok(must)) = before else { return Judgement::Silent };
     let Some(Ok(shown)) = moment.before.as_ref().map(|before| &before.view) else { return Judgement::Silent };
     if ids(shown) != ids(&must) {
         return Judgement::Breaks(format!("with `{}` in the log the view is {}", foreign.id, list(shown)));
     }
-    let Some(seen) = Seen::of(moment, transcript) else { return Judgement::Silent };
+    let Some(seen) = Seen::of(moment) else { return Judgement::Silent };
     match seen.words.cut(seen.window, seen.summarizing(), Charges::default()) {
         Some(cut) if seen.words.turn_starts.len() > 1 => {
             seen.cuts_at(cut, || format!("`{}` of another type counts for nothing", foreign.id))

@@ -195,3 +195,24 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        event::{Event, Role},
+        session::SessionLog,
+    };
+
+    #[test]
+    fn a_header_is_not_written_over_what_another_writer_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        fs::write(&path, "").unwrap();
+        let mut log = JsonlLog::open(&path).unwrap();
+        log.append(Event::message("e1", Role::User, "first")).unwrap();
+        let written = fs::read(&path).unwrap();
+        log.write_header().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), written);
+    }
+}

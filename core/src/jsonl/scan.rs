@@ -152,3 +152,23 @@ impl Batch {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn a_stretch_ends_behind_a_commit_record() {
+        let line = "{\"id\":\"e\",\"role\":\"user\"}\n";
+        let commit = Commit { events: 1, crc32: crc32fast::hash(line.as_bytes()) }.line();
+        let log = format!("{line}{commit}{line}");
+        let whole = (line.len() + commit.len()) as u64;
+        let scan = |to| scan(Cursor::new(&log), Offset::default(), to, |_, _| Ok(()));
+        let scanned = scan(whole).unwrap();
+        assert_eq!(scanned, Scanned { end: Offset { at: whole, lines: 2 }, batches: 1, events: 1 });
+        let Err(Fault::Damaged(damage)) = scan(log.len() as u64) else { panic!() };
+        assert_eq!((damage.line, damage.at, damage.whole), (3, whole, whole));
+        assert!(matches!(scan(log.len() as u64 + 1), Err(Fault::System { done: "read", .. })));
+    }
+}

@@ -1,0 +1,5 @@
+//! The snapshots are embedded: a new one has to be noticed.
+
+fn main() {
+    println!("cargo::rerun-if-changed=snapshots");
+}
