@@ -44,7 +44,7 @@ impl Checker {
 
     fn check(&self, validator: &Validator, mut line: Value) {
         let form = line.as_object().unwrap().keys().next().unwrap().clone();
-        line["id"] = json!(1);
+        line.as_object_mut().unwrap().insert("id".into(), json!(1));
         if let Err(error) = validator.validate(&line) {
             self.faults.borrow_mut().push(format!("{error}: {line}"));
         }
