@@ -105,14 +105,26 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Result<(u64, Incoming),
     struct Loose {
         id: u64,
         #[serde(default)]
-        outcome: Option<serde_json::Value>,
+        outcome: Option<serde_json::Map<String, serde_json::Value>>,
+        #[serde(default)]
+        summarize: Option<LooseCall>,
+    }
+    #[derive(Deserialize)]
+    struct LooseCall {
+        #[serde(default)]
+        prior: Option<String>,
+        events: Vec<serde_json::Value>,
     }
     let shown = shorten(&String::from_utf8_lossy(line), 160);
     let why =
         format!("a line on stdout is no answer of the protocol: {error}: `{shown}`; logs belong on stderr");
     match serde_json::from_slice(line) {
-        Ok(Loose { id, outcome: Some(serde_json::Value::Object(_)) }) => {
+        Ok(Loose { id, outcome: Some(_), summarize: None }) => {
             Ok((id, Incoming::Answer(Answer::Unreadable(why))))
+        }
+        Ok(Loose { id, outcome: None, summarize: Some(LooseCall { prior, events }) }) => {
+            let events = events.into_iter().filter_map(|event| serde_json::from_value(event).ok()).collect();
+            Ok((id, Incoming::Summarize(Call { prior, events, unreadable: Some(why) })))
         }
         _ => Err(Fault::protocol(why)),
     }

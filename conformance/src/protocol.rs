@@ -407,6 +407,9 @@ pub struct Call {
     pub prior: Option<String>,
     /// The events to condense
     pub events: Vec<Event>,
+    /// Why some of what was handed over is no event; only a question about such events may come to that
+    #[serde(skip)]
+    pub unreadable: Option<String>,
 }
 
 /// What the summarizer says.

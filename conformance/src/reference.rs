@@ -272,7 +272,7 @@ impl From<CompactError<Fault>> for Failure {
 }
 
 fn call(request: &SummaryRequest<'_, Event>) -> Call {
-    Call { prior: request.prior.clone(), events: owned(&request.events) }
+    Call { prior: request.prior.clone(), events: owned(&request.events), unreadable: None }
 }
 
 fn reply(said: Said) -> Result<Option<Summary>, String> {

@@ -174,9 +174,7 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
         let mut watch = Watch::new(pass.summarizer.as_ref());
         let answer = self.subject.ask(&request, &mut watch)?;
         let view = pass.view.shared();
-        if let (Answer::Unreadable(why), Some(_)) = (&answer, &view) {
-            return Err(Fault::protocol(why.clone()));
-        }
+        let answer = if view.is_some() { watch.readable(answer)? } else { answer };
         let result = Effect::of(answer, view.as_deref().map_or(&[], Vec::as_slice));
         if self.runs_again {
             let next = match (&result, &view) {
@@ -210,10 +208,11 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
         watch.between.clone_from(&compact.between);
         watch.held = self.held.take();
         let holding = watch.held.is_some();
-        let answer = readable(self.subject.ask(&request, &mut watch)?)?;
+        let answer = self.subject.ask(&request, &mut watch)?;
         if holding {
             self.held = watch.held.take();
         }
+        let answer = watch.readable(answer)?;
         let after = self.state()?;
         let view = before.view.clone().unwrap_or_default();
         let result = Effect::of(answer, &view);
@@ -406,6 +405,14 @@ struct Watch<'s> {
 impl<'s> Watch<'s> {
     fn new(says: Option<&'s Said>) -> Self {
         Self { says, calls: Vec::new(), during: Vec::new(), between: Vec::new(), reads: 0, held: None }
+    }
+
+    /// A question about events is answered, and its summarizer called, about events.
+    fn readable(&self, answer: Answer) -> Result<Answer, Fault> {
+        match self.calls.iter().find_map(|call| call.unreadable.clone()) {
+            Some(why) => Err(Fault::protocol(why)),
+            None => readable(answer),
+        }
     }
 
     fn held(&mut self) -> Result<&mut MemoryLog, Fault> {
