@@ -157,29 +157,38 @@ impl<'s, S: Subject + ?Sized> Verification<'s, S> {
             return true;
         }
         let Some(transcript) = self.run(&script) else { return self.is_alive() };
-        let given = notation::answers(&case.steps, &transcript);
-        let concerns = |tally: &Tally| {
-            tally.wanted && case.rules.contains(&tally.rule.id) && example::speaks(&tally.rule.id, &given)
-        };
-        let differences: Vec<(usize, String)> = self
+        self.judge(&script, &transcript);
+        self.compare(case, &script, &transcript);
+        self.is_alive()
+    }
+
+    /// Compares the answers with those written down. A difference is laid to the case's own rule, unless a property
+    /// says whose fault it is: an answer is written whole, and shows more than one rule.
+    fn compare(&mut self, case: &Written, script: &Script, transcript: &Transcript) {
+        let given = notation::answers(&case.steps, transcript);
+        let of_case =
+            |tally: &Tally| case.rules.contains(&tally.rule.id) && example::speaks(&tally.rule.id, &given);
+        for tally in self.tallies.iter_mut().filter(|tally| of_case(tally)) {
+            tally.checks += 1;
+        }
+        let own = self
             .tallies
             .iter()
-            .enumerate()
-            .filter(|(_, tally)| tally.failure.is_none() && concerns(tally))
-            .filter_map(|(at, tally)| {
-                let difference = example::differs(&tally.rule.id, &case.steps, &given)?;
-                Some((at, difference.to_string()))
-            })
-            .collect();
-        self.tallies.iter_mut().filter(|tally| concerns(tally)).for_each(|tally| tally.checks += 1);
-        for (at, why) in differences {
-            let failure = self.explain(case.oracle, why, &script, &transcript);
-            if let Some(tally) = self.tallies.get_mut(at) {
-                tally.failure = Some(failure);
-            }
+            .position(|tally| case.rules.first() == Some(&tally.rule.id) && of_case(tally));
+        let Some((at, tally)) = own.and_then(|at| Some((at, self.tallies.get(at)?))) else { return };
+        if !tally.wanted || tally.failure.is_some() {
+            return;
         }
-        self.judge(&script, &transcript);
-        self.is_alive()
+        let Some(difference) = example::differs(&tally.rule.id, &case.steps, &given) else { return };
+        let seen = Seen::passes(transcript);
+        if properties().any(|property| matches!(property.judge(transcript, &seen), Judgement::Breaks(_))) {
+            return;
+        }
+        drop(seen);
+        let failure = self.explain(case.oracle, difference.to_string(), script, transcript);
+        if let Some(tally) = self.tallies.get_mut(at) {
+            tally.failure = Some(failure);
+        }
     }
 
     fn random(&mut self, progress: &mut dyn FnMut(u64)) {

@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use turnfold_conformance::{
-    protocol::{Answer, Hello, Request},
+    protocol::{Answer, Append, Hello, Request},
     reference::Reference,
-    report::{Report, Status, Verdict},
+    report::{Oracle, Report, Status, Verdict},
     subject::{Fault, Subject, Suite},
     verify::{Options, verify},
 };
@@ -87,4 +87,33 @@ fn a_chosen_rule_fails_under_strict_alone() {
     assert_eq!(report.verdict(), Verdict::Conforms);
     report.strict = true;
     assert_eq!(report.verdict(), Verdict::Fails);
+}
+
+/// Refuses every batch, which no property speaks of.
+struct Refusing(Reference);
+
+impl Subject for Refusing {
+    fn hello(&mut self) -> Result<Hello, Fault> {
+        self.0.hello()
+    }
+
+    fn ask(&mut self, request: &Request, suite: &mut dyn Suite) -> Result<Answer, Fault> {
+        match request {
+            Request::Append(Append::Batch { .. }) => Ok(Answer::Refused { why: "stale".into() }),
+            _ => self.0.ask(request, suite),
+        }
+    }
+}
+
+#[test]
+fn what_no_property_sees_a_written_answer_shows() {
+    let options = Options { cases: 500, strict: true, ..Options::default() };
+    let report = verify(&mut Refusing(Reference::default()), &options, &mut |_, _| {}).unwrap();
+    assert_eq!(report.verdict(), Verdict::Fails);
+    let found = report.rules.iter().filter_map(|rule| match &rule.status {
+        Status::Failed(failure) => Some(failure.oracle),
+        _ => None,
+    });
+    assert!(found.clone().all(|oracle| oracle != Oracle::Property), "a property speaks of it after all");
+    assert!(found.count() > 0);
 }
