@@ -878,4 +878,20 @@ mod tests {
             assert!(error.contains(says), "{text}: {error}");
         }
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn any_text_is_read_or_refused(
+            text in "(pass|open|append|batch|compact|view|log|again|  )?[ |:;()\\[\\]!?SUATMBXsuat0-9,a-z\u{e9}\u{1f4e5}-]{0,60}",
+            other in proptest::prelude::any::<String>(),
+        ) {
+            for text in [text, other] {
+                if let Ok(steps) = read(&text) {
+                    let _ = write(&script(&steps));
+                }
+            }
+        }
+    }
 }

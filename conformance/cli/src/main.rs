@@ -3,6 +3,7 @@
 
 mod compact;
 mod failure;
+mod print;
 mod replay;
 mod rules;
 mod show;

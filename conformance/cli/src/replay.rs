@@ -1,6 +1,6 @@
 //! `turnfold replay`: runs one session in the notation and shows what is right and what was found.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, fmt::Write, process::ExitCode};
 
 use turnfold_conformance::{
     notation,
@@ -11,6 +11,7 @@ use turnfold_conformance::{
 
 use crate::{
     failure::Failure,
+    print::print,
     show::paint,
     verify::{named_rules, subject},
 };
@@ -35,8 +36,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let text: Vec<&str> = args.session.split(['\n', ';']).map(str::trim).collect();
-    let steps = notation::read(&text.join("\n")).map_err(Failure::usage)?;
+    let lines: Vec<&str> = args.session.split(['\n', ';']).map(str::trim).collect();
+    let steps = notation::read(&lines.join("\n")).map_err(Failure::usage)?;
     if steps.is_empty() {
         return Err(Failure::usage(
             "the session has no operation, expected one such as `pass U1 A1 U2 | turns 1`",
@@ -48,13 +49,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let found =
         run_script(&mut *subject(&args.program, args.deadline_ms), &script).map_err(Failure::harness)?;
     let (expected, answers) = (notation::answers(&steps, &right), notation::answers(&steps, &found));
+    let mut text = String::new();
     for ((step, expected), found) in steps.iter().zip(&expected).zip(&answers) {
-        anstream::println!("{}", paint(anstyle::Style::new().bold(), &step.line));
+        let _ = writeln!(text, "{}", paint(anstyle::Style::new().bold(), &step.line));
         for row in found {
-            anstream::println!("  {row}");
+            let _ = writeln!(text, "  {row}");
         }
         if expected != found {
-            anstream::println!(
+            let _ = writeln!(
+                text,
                 "  {}",
                 paint(anstyle::AnsiColor::Green.on_default(), format!("expected: {}", expected.join("; ")))
             );
@@ -67,7 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     {
         if let Judgement::Breaks(why) = property.judge(&found, &seen) {
             broken += 1;
-            anstream::println!(
+            let _ = writeln!(
+                text,
                 "{} {}: {why}",
                 paint(anstyle::AnsiColor::Red.on_default(), "✗"),
                 property.rule
@@ -75,7 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     if broken == 0 {
-        anstream::println!("{} no rule is broken", paint(anstyle::AnsiColor::Green.on_default(), "✓"));
+        let _ = writeln!(text, "{} no rule is broken", paint(anstyle::AnsiColor::Green.on_default(), "✓"));
     }
+    print(&text)?;
     Ok(ExitCode::from(u8::from(broken > 0)))
 }

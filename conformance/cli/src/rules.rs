@@ -1,11 +1,12 @@
 //! `turnfold rules` and `turnfold explain`: the rule book at hand.
 
-use std::process::ExitCode;
+use std::{fmt::Write, process::ExitCode};
 
 use turnfold_spec::{RULES, Rule};
 
 use crate::{
     failure::Failure,
+    print::print,
     show::{self, wrapped},
     verify::unknown_rule,
 };
@@ -31,19 +32,21 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     if args.json {
         let rules: Vec<serde_json::Value> = RULES.iter().map(as_json).collect();
-        anstream::println!("{}", serde_json::to_string_pretty(&rules).map_err(Failure::harness)?);
+        print(&format!("{}\n", serde_json::to_string_pretty(&rules).map_err(Failure::harness)?))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut text = String::new();
     for rule in RULES.iter() {
         let rows = wrapped(&rule.sentence, 84);
         for (nth, row) in rows.iter().enumerate() {
             if nth == 0 {
-                anstream::println!("{:<24} {:<10}  {row}", rule.id, rule.standing.as_str());
+                let _ = writeln!(text, "{:<24} {:<10}  {row}", rule.id, rule.standing.as_str());
             } else {
-                anstream::println!("{:37}{row}", "");
+                let _ = writeln!(text, "{:37}{row}", "");
             }
         }
     }
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -60,27 +63,30 @@ fn as_json(rule: &Rule) -> serde_json::Value {
 
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let rule = Rule::find(&args.id).ok_or_else(|| unknown_rule(&args.id))?;
-    anstream::println!(
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
         "{}  {} · {}",
         show::paint(anstyle::Style::new().bold(), &rule.id),
         show::standing(rule.standing),
         rule.source
     );
-    anstream::println!();
+    let _ = writeln!(text);
     for row in wrapped(&rule.sentence, 96) {
-        anstream::println!("  {row}");
+        let _ = writeln!(text, "  {row}");
     }
     if let Some(note) = &rule.note {
-        anstream::println!();
+        let _ = writeln!(text);
         for row in wrapped(note, 96) {
-            anstream::println!("  {}", show::paint(anstyle::Style::new().dimmed(), row));
+            let _ = writeln!(text, "  {}", show::paint(anstyle::Style::new().dimmed(), row));
         }
     }
-    anstream::println!();
+    let _ = writeln!(text);
     for row in rule.example.lines() {
-        anstream::println!("    {row}");
+        let _ = writeln!(text, "    {row}");
     }
-    anstream::println!();
-    anstream::println!("  turnfold verify --rule {} -- YOUR-PROGRAM", rule.id);
+    let _ = writeln!(text);
+    let _ = writeln!(text, "  turnfold verify --rule {} -- YOUR-PROGRAM", rule.id);
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::{ffi::OsString, process::ExitCode};
 use anstyle::{AnsiColor, Style};
 use turnfold_conformance::{notation, reference::Reference, run::run as run_script, verify::allows};
 
-use crate::{failure::Failure, show::paint, verify::subject};
+use crate::{failure::Failure, print::print, show::paint, verify::subject};
 
 /// Ask five trivial cases: a failure means the adapter, not the algorithm
 #[derive(Debug, clap::Args)]
@@ -32,17 +32,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let hello =
         subject.hello().map_err(|fault| Failure::harness(format!("no answer to `hello`: {fault}")))?;
     let (mut passed, mut failed, mut skipped) = (0_u32, 0_u32, 0_u32);
-    for (about, line) in CASES {
-        let steps = notation::read(line).map_err(Failure::harness)?;
+    for (about, asked) in CASES {
+        let steps = notation::read(asked).map_err(Failure::harness)?;
         let script = notation::script(&steps);
         if !allows(&hello.capabilities, &script) {
             skipped += 1;
-            anstream::println!("{} {about}: not declared", paint(Style::new().dimmed(), "-"));
+            line(&format!("{} {about}: not declared", paint(Style::new().dimmed(), "-")))?;
             continue;
         }
         let right = run_script(&mut Reference::default(), &script).map_err(Failure::harness)?;
         let found = run_script(&mut *subject, &script)
-            .map_err(|fault| Failure::harness(format!("{about}: {fault}\n  asked: {line}")))?;
+            .map_err(|fault| Failure::harness(format!("{about}: {fault}\n  asked: {asked}")))?;
         let next = |transcript: &turnfold_conformance::run::Transcript| -> Vec<String> {
             let lines = notation::answers(&steps, transcript).into_iter().flatten();
             lines.filter(|line| !line.starts_with("saved ") && !line.starts_with("overshoot ")).collect()
@@ -50,23 +50,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let (expected, answered) = (next(&right), next(&found));
         if expected == answered {
             passed += 1;
-            anstream::println!("{} {about}", paint(AnsiColor::Green.on_default(), "✓"));
+            line(&format!("{} {about}", paint(AnsiColor::Green.on_default(), "✓")))?;
         } else {
             failed += 1;
-            anstream::println!("{} {about}", paint(AnsiColor::Red.on_default(), "✗"));
-            anstream::println!("    {line}");
-            anstream::println!("    expected: {}", expected.join("; "));
-            anstream::println!("    found:    {}", answered.join("; "));
+            line(&format!("{} {about}", paint(AnsiColor::Red.on_default(), "✗")))?;
+            line(&format!("    {asked}"))?;
+            line(&format!("    expected: {}", expected.join("; ")))?;
+            line(&format!("    found:    {}", answered.join("; ")))?;
         }
     }
-    anstream::println!();
+    print("\n")?;
     if failed > 0 {
-        anstream::println!(
-            "what fails here is nearly always the adapter: see spec/protocol.md, \"Writing an adapter\""
-        );
+        line("what fails here is nearly always the adapter: see spec/protocol.md, \"Writing an adapter\"")?;
     }
     let skipped = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
-    anstream::println!("{passed} passed, {failed} failed{skipped}");
+    line(&format!("{passed} passed, {failed} failed{skipped}"))?;
     Ok(ExitCode::from(if failed > 0 {
         1
     } else if passed == 0 {
@@ -74,4 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     } else {
         0
     }))
+}
+
+/// A line at once: a slow program's cases are seen as they come.
+fn line(text: &str) -> Result<(), Failure> {
+    print(&format!("{text}\n"))
 }

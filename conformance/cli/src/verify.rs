@@ -17,7 +17,7 @@ use turnfold_conformance::{
 };
 use turnfold_spec::{RULES, Rule};
 
-use crate::{failure::Failure, show};
+use crate::{failure::Failure, print::print, show};
 
 /// Verify an implementation against every rule of the spec
 ///
@@ -69,10 +69,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     progress.end();
     if args.json {
         let text = serde_json::to_string_pretty(&report).map_err(Failure::harness)?;
-        anstream::println!("{text}");
+        print(&format!("{text}\n"))?;
     } else {
         let replay = Replay { command: &args.program, seed: args.seed, cases: args.cases };
-        anstream::print!("{}", show::report(&report, &replay, started.elapsed()));
+        print(&show::report(&report, &replay, started.elapsed()))?;
     }
     Ok(exit_code(&report))
 }

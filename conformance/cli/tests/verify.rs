@@ -135,3 +135,14 @@ fn replay_shows_what_is_right() {
     assert_eq!(code, 0);
     assert!(stdout.contains("pinned A1\n  covered U1 A2\n  preserved U2"), "{stdout}");
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let shell = format!(
+        "'{}' rules | head -n 1; '{}' explain cut.forward | true",
+        env!("CARGO_BIN_EXE_turnfold"),
+        env!("CARGO_BIN_EXE_turnfold")
+    );
+    let output = Command::new("sh").args(["-c", &shell]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}

@@ -1,10 +1,7 @@
 //! What is printed: the picture for a person on standard output, or a form for a program, and then what a person should
 //! know on standard error.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::{Event, Object, Value};
@@ -25,6 +22,7 @@ use crate::{
         weigh::weightless_parts,
     },
     failure::Failure,
+    print::print,
 };
 
 /// Everything there is to print.
@@ -267,17 +265,6 @@ fn pretty(value: &impl Serialize) -> Result<String, Failure> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::input)?;
     text.push('\n');
     Ok(text)
-}
-
-/// A reader that has seen enough isn't a failure.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::input(format!("standard output can't be written: {error}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn note(text: impl std::fmt::Display) {
