@@ -330,7 +330,7 @@ impl Running {
     fn end(mut self, mut fault: Fault) -> Fault {
         let status = match fault.kind {
             FaultKind::Crash => self.wait_a_little(),
-            FaultKind::Timeout | FaultKind::Protocol | FaultKind::Start => None,
+            FaultKind::Timeout | FaultKind::Protocol | FaultKind::Start | FaultKind::Refused => None,
         };
         self.kill();
         if let Some(status) = status {

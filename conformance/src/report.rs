@@ -183,8 +183,10 @@ impl Report {
 
     /// What it comes to.
     pub fn verdict(&self) -> Verdict {
-        let gone = |broken: &Broken| matches!(broken.kind, FaultKind::Crash | FaultKind::Timeout);
-        if self.faults.iter().any(|broken| !gone(broken)) {
+        let keeps_protocol = |broken: &Broken| {
+            matches!(broken.kind, FaultKind::Crash | FaultKind::Timeout | FaultKind::Refused)
+        };
+        if !self.faults.iter().all(keeps_protocol) {
             Verdict::Fault
         } else if self.failed() > 0 || !self.faults.is_empty() {
             Verdict::Fails

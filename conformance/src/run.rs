@@ -13,7 +13,7 @@ use crate::{
         Answer, Append, Call, Callback, Checked, Compact, Failed, Open, Outcome, Reason, Request, Said, Stamp,
     },
     script::{Op, Pass, Script, SessionPass},
-    subject::{Fault, Meanwhile, Subject, Suite},
+    subject::{Fault, FaultKind, Meanwhile, Subject, Suite},
     words::Words,
 };
 
@@ -174,7 +174,7 @@ impl<S: Subject + ?Sized> Runner<'_, S> {
         let mut watch = Watch::new(pass.summarizer.as_ref());
         let answer = self.subject.ask(&request, &mut watch)?;
         let view = pass.view.shared();
-        let answer = if view.is_some() { watch.readable(answer)? } else { answer };
+        let answer = if view.is_some() { watch.readable(answer)? } else { offered(answer)? };
         let result = Effect::of(answer, view.as_deref().map_or(&[], Vec::as_slice));
         if self.runs_again {
             let next = match (&result, &view) {
@@ -283,8 +283,22 @@ fn held_answer(held: &mut MemoryLog, op: &Op) -> Answer {
 
 /// A question about events gets an answer about events.
 fn readable(answer: Answer) -> Result<Answer, Fault> {
-    match answer {
+    match offered(answer)? {
         Answer::Unreadable(why) => Err(Fault::protocol(why)),
+        answer => Ok(answer),
+    }
+}
+
+/// Nothing is asked that wasn't declared, so nothing may be refused.
+fn offered(answer: Answer) -> Result<Answer, Fault> {
+    match answer {
+        Answer::Unsupported { why } => Err(Fault {
+            kind: FaultKind::Refused,
+            message: format!(
+                "it declares it and answered `unsupported`: {}",
+                crate::text::shorten(&why, 200)
+            ),
+        }),
         answer => Ok(answer),
     }
 }

@@ -113,6 +113,8 @@ pub enum FaultKind {
     Protocol,
     /// It can't be started, or not again
     Start,
+    /// It answered `unsupported` to what it declares
+    Refused,
 }
 
 impl Fault {

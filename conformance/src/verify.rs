@@ -166,25 +166,23 @@ impl<'s, S: Subject + ?Sized> Verification<'s, S> {
     /// says whose fault it is: an answer is written whole, and shows more than one rule.
     fn compare(&mut self, case: &Written, script: &Script, transcript: &Transcript) {
         let given = notation::answers(&case.steps, transcript);
-        let of_case =
-            |tally: &Tally| case.rules.contains(&tally.rule.id) && example::speaks(&tally.rule.id, &given);
-        for tally in self.tallies.iter_mut().filter(|tally| of_case(tally)) {
-            tally.checks += 1;
-        }
-        let own = self
-            .tallies
-            .iter()
-            .position(|tally| case.rules.first() == Some(&tally.rule.id) && of_case(tally));
-        let Some((at, tally)) = own.and_then(|at| Some((at, self.tallies.get(at)?))) else { return };
-        if !tally.wanted || tally.failure.is_some() {
+        let own = |tally: &Tally| tally.wanted && case.rules.first() == Some(&tally.rule.id);
+        let Some(at) = self.tallies.iter().position(own) else { return };
+        let Some(rule) = self.tallies.get(at).map(|tally| tally.rule) else { return };
+        if !example::speaks(&rule.id, &given) {
             return;
         }
-        let Some(difference) = example::differs(&tally.rule.id, &case.steps, &given) else { return };
+        let Some(difference) = example::differs(&rule.id, &case.steps, &given) else {
+            self.tallies.iter_mut().skip(at).take(1).for_each(|tally| tally.checks += 1);
+            return;
+        };
         let seen = Seen::passes(transcript);
-        if properties().any(|property| matches!(property.judge(transcript, &seen), Judgement::Breaks(_))) {
+        let explained =
+            properties().any(|property| matches!(property.judge(transcript, &seen), Judgement::Breaks(_)));
+        drop(seen);
+        if explained || self.tallies.get(at).is_none_or(|tally| tally.failure.is_some()) {
             return;
         }
-        drop(seen);
         let failure = self.explain(case.oracle, difference.to_string(), script, transcript);
         if let Some(tally) = self.tallies.get_mut(at) {
             tally.failure = Some(failure);
@@ -231,6 +229,7 @@ impl<'s, S: Subject + ?Sized> Verification<'s, S> {
             return;
         }
         let tries = match fault.kind {
+            FaultKind::Refused => self.options.shrink_tries,
             FaultKind::Protocol | FaultKind::Crash => self.options.shrink_tries.min(100),
             FaultKind::Timeout | FaultKind::Start => 0,
         };

@@ -56,6 +56,16 @@ fn always_unchanged_fails() {
 }
 
 #[test]
+fn refusing_what_is_declared_fails_and_passes_nothing() {
+    let report =
+        report_of(with_hello("    say(id=line['id'], unsupported={'why': 'no'})"), Duration::from_secs(10))
+            .unwrap();
+    assert_eq!(report.verdict(), Verdict::Fails);
+    assert_eq!(report.passed(), 0);
+    assert_eq!(report.faults.first().map(|broken| broken.kind), Some(FaultKind::Refused));
+}
+
+#[test]
 fn never_answering_is_a_timeout() {
     let (kind, message, verdict) = fault_of("    pass");
     assert_eq!((kind, verdict), (FaultKind::Timeout, Verdict::Fault), "{message}");

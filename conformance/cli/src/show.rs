@@ -256,6 +256,7 @@ fn faulty(fault: &Broken) -> String {
         turnfold_conformance::subject::FaultKind::Crash => "it ended instead of answering",
         turnfold_conformance::subject::FaultKind::Timeout => "it did not answer in time",
         turnfold_conformance::subject::FaultKind::Protocol => "it does not keep the protocol",
+        turnfold_conformance::subject::FaultKind::Refused => "it refuses what it declares",
         turnfold_conformance::subject::FaultKind::Start => "it can't be started",
     };
     line(&mut text, &format!("{} {}", paint(BAD, "✗"), paint(STRONG, kind)));
