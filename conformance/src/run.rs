@@ -52,7 +52,7 @@ pub struct Moment {
 pub enum Effect {
     /// A pass cut
     Changed(Box<Change>),
-    /// A pass changed nothing; `saved` if the subject said so all the same
+    /// A pass changed nothing
     Unchanged,
     /// Anything else, as it was answered
     Answered(Answer),
