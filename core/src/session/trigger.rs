@@ -75,12 +75,10 @@ impl Trigger {
                 Ok(view.tokens() >= size.get()) // rule: trigger.tokens
             }
             Self::Any(any) => {
-                for trigger in &any.0 {
-                    if trigger.fires(view)? {
-                        return Ok(true); // rule: trigger.any
-                    }
-                }
-                Ok(false)
+                // Each is asked, so that a missing weight is told whatever the order.
+                let fired: Vec<bool> =
+                    any.0.iter().map(|trigger| trigger.fires(view)).collect::<Result<_, _>>()?;
+                Ok(fired.contains(&true)) // rule: trigger.any
             }
         }
     }
@@ -141,5 +139,9 @@ mod tests {
         let view = View::from_events(vec![Event::message("u", Role::User, "")]).unwrap();
         assert!(matches!(Trigger::tokens(1).unwrap().fires(&view), Err(InvalidView::MissingWeight { .. })));
         assert_eq!(Trigger::turns(1).unwrap().fires(&view), Ok(false));
+        let tokens = || Trigger::tokens(1).unwrap();
+        for either in [vec![Trigger::Always, tokens()], vec![tokens(), Trigger::Always]] {
+            assert!(Trigger::any(either).unwrap().fires(&view).is_err(), "whatever the order");
+        }
     }
 }
