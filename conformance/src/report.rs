@@ -198,6 +198,34 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The report as one JSON object: the verdict and the counts first, then all that was found.
+    ///
+    /// # Errors
+    ///
+    /// None that a report can have; the form serde asks for.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Whole<'r> {
+            verdict: Verdict,
+            passed: usize,
+            failed: usize,
+            read_otherwise: usize,
+            not_applicable: usize,
+            #[serde(flatten)]
+            report: &'r Report,
+        }
+        serde_json::to_string_pretty(&Whole {
+            verdict: self.verdict(),
+            passed: self.passed(),
+            failed: self.failed(),
+            read_otherwise: self.read_otherwise(),
+            not_applicable: self.not_applicable(),
+            report: self,
+        })
+    }
+}
+
 impl RuleReport {
     /// Whether it is broken or was never judged.
     pub fn is_bad(&self) -> bool {

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         .map_err(|fault| Failure::harness(format!("no report: {}", fault.message)))?;
     progress.end();
     if args.json {
-        let text = serde_json::to_string_pretty(&report).map_err(Failure::harness)?;
+        let text = report.to_json().map_err(Failure::harness)?;
         print(&format!("{text}\n"))?;
     } else {
         let replay = Replay { command: &args.program, seed: args.seed, cases: args.cases };

@@ -42,6 +42,8 @@ fn the_naive_template_fails_with_small_sessions_that_replay() {
     let (code, stdout, stderr) = said(&turnfold(&arguments));
     assert_eq!(code, 1, "{stderr}");
     let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(report["verdict"], "fails");
+    assert!(report["failed"].as_u64().unwrap() > 0);
     let failed: Vec<(&str, &serde_json::Value)> = report["rules"]
         .as_array()
         .unwrap()
